@@ -1,0 +1,1 @@
+"""What developers run: the cluster, the images, the demo."""
