@@ -1,0 +1,1 @@
+"""Fairway: shared job capacity on Kubernetes, handed out fairly."""

@@ -1,0 +1,1 @@
+"""What to decide: pure functions on values, without clock, I/O or await."""
