@@ -177,6 +177,15 @@ def image_targets(listing: str) -> dict[str, str]:
     return {row[0]: row[2] for row in rows if len(row) > 2}  # noqa: PLR2004 # name, type, digest
 
 
+def forget_command(archive: Path) -> list[str]:
+    """Give the words with which ctr forgets the names that an archive is about to bring.
+
+    The kubelet's side of containerd only records the id of an image whose name is new to it: a name that an
+    import points to another image would keep the old image's id. Pods that run on the old one keep it.
+    """
+    return ["images", "rm", "--sync", *images_in(archive)]
+
+
 def listing_has(listing: str, reference: str, image_id: str) -> bool:
     """Tell from ``ctr images ls`` whether a name points to the image of an id.
 

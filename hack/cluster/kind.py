@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hack.cluster import binaries
-from hack.cluster.client import ClientCluster, listing_has
+from hack.cluster.client import ClientCluster, forget_command, listing_has
 from hack.cluster.command import run
 from hack.cluster.errors import ClusterError
 from hack.cluster.existing import link_command
@@ -28,15 +28,18 @@ class KindWay(ClientCluster):
 
     def _load(self, archives: Sequence[Path]) -> None:
         for archive in archives:
+            for node in self._running():
+                run(_ctr(node, *forget_command(archive)), check=False)
             run([*self._kind("load", "image-archive"), str(archive)], timeout=600)
 
     def has_image(self, reference: str, image_id: str) -> bool:
         """Tell whether every running node has the image of this id under this full name."""
-        command = ["ctr", "--namespace", "k8s.io", "images", "ls"]
-        stopped = self.stopped_nodes()
-        running = [node for node in run(self._kind("get", "nodes")).stdout.split() if node not in stopped]
-        listings = [run(["docker", "exec", node, *command]).stdout for node in running]
+        listings = [run(_ctr(node, "images", "ls")).stdout for node in self._running()]
         return bool(listings) and all(listing_has(listing, reference, image_id) for listing in listings)
+
+    def _running(self) -> list[str]:
+        stopped = self.stopped_nodes()
+        return [node for node in run(self._kind("get", "nodes")).stdout.split() if node not in stopped]
 
     def stopped_nodes(self) -> list[str]:
         """Name the nodes whose containers have ended."""
@@ -55,6 +58,10 @@ class KindWay(ClientCluster):
 
     def _kind(self, *args: str) -> list[str]:
         return [str(kind_path()), *args, f"--name={self.name}"]
+
+
+def _ctr(node: str, *args: str) -> list[str]:
+    return ["docker", "exec", node, "ctr", "--namespace", "k8s.io", *args]
 
 
 def config() -> dict[str, Any]:

@@ -218,3 +218,20 @@ def test_the_host_has_nothing_of_it_but_cgroups(cluster: Cluster) -> None:
     assert not [table for table in network.host_tables() if "kube-proxy" in table]
     assert not mounts(Paths.of_checkout().home)
     assert not list(Path("/sys/class/net").glob("fairway*"))
+
+
+def test_an_image_loaded_again_under_its_name_is_the_new_one(
+    cluster: Cluster, probe: Probe, tmp_path: Path
+) -> None:
+    binary = binaries.ensure(binaries.PROBE, print) / "probe"
+    name = f"localhost/fairway-cluster/twice-{secrets.token_hex(3)}:1"
+    seen = set()
+    for version in ("one", "two"):
+        archive = tmp_path / f"{version}.tar"
+        files = {"/probe": binary, f"/{version}": Path(__file__)}
+        image_id = write_archive(archive, reference=name, files=files, entrypoint=["/probe"])
+        cluster.load_archives([archive])
+        assert cluster.has_image(name, image_id)
+        seen.add(image_id)
+    assert len(seen) == 2
+    assert probe.image_id not in seen

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
-from hack.cluster.client import ClientCluster, listing_has
+from hack.cluster.client import ClientCluster, forget_command, listing_has
 from hack.cluster.command import run
 from hack.cluster.errors import ClusterError
 from hack.cluster.local import cgroups, machine, network
@@ -96,6 +96,7 @@ class LocalCluster(ClientCluster):
 
     def _import(self, node: Node, archives: Sequence[Path]) -> None:
         for archive in archives:
+            run(self._ctr(node, *forget_command(archive)), check=False)
             with archive.open("rb") as content:
                 run(self._ctr(node, "images", "import", "-"), stdin=content, timeout=300)
 

@@ -1,0 +1,1 @@
+"""What users write: the models behind the CRDs, job bodies, phases, refusal codes and ids."""
