@@ -131,7 +131,7 @@ class JobSpec(ApiModel):
     requires: Annotated[
         Annotated[list[Word], Field(max_length=32, json_schema_extra={"x-kubernetes-list-type": "set"})]
         | None,
-        says("Capabilities that the pool must have.", pending=REFUSED),
+        says("Capabilities that the pool must have."),
     ] = None
     tenant: Annotated[
         Name | None, says("The Tenant that is charged.", default="the one Tenant that lists this namespace")
@@ -170,7 +170,7 @@ class JobSpec(ApiModel):
         Duration | None,
         says(
             "Waiting or running, the job is ended so long after executeAt, else after its creation.",
-            pending=REFUSED,
+            pending=NOT_YET,
         ),
     ] = None
     timeout: Annotated[
@@ -190,7 +190,7 @@ class JobSpec(ApiModel):
     ] = None
     max_wait: Annotated[
         Duration | None,
-        says("Refuse or expire rather than wait longer; 0s: only if a slot is free now.", pending=REFUSED),
+        says("Refuse or expire rather than wait longer; 0s: only if a slot is free now.", pending=NOT_YET),
     ] = None
     resources: Annotated[
         Resources | None, says("What the job may use.", default="its type's", pending=NOT_YET)

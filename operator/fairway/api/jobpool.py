@@ -36,7 +36,6 @@ class JobPoolSpec(ApiModel):
         says(
             "fair: tenants share by weight. fifo: first come, first served.",
             default=pool_default("algorithm"),
-            pending=NOT_YET,
         ),
     ] = None
     suspend: Annotated[
@@ -45,7 +44,7 @@ class JobPoolSpec(ApiModel):
     capabilities: Annotated[
         Annotated[list[Word], Field(max_length=64, json_schema_extra={"x-kubernetes-list-type": "set"})]
         | None,
-        says("What its workers can do, for Jobs that require it.", pending=NOT_YET),
+        says("What its workers can do, for Jobs that require it."),
     ] = None
     types: Annotated[
         Annotated[

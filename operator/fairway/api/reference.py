@@ -21,7 +21,7 @@ Every field of the API group `fairway.dev/v1alpha1`. `kubectl explain` shows the
   tenant's tier. Where a table says "null: no limit", null means just that.
 - `status.effective` of a JobPool or Tenant shows every setting in force.
 - Fields that do not act yet are accepted and validated, so that manifests written today stay valid. A Job
-  that sets one marked "refused" is not run, because it would run too early, too late or in the wrong place.
+  that sets one marked "refused" is not run, because it would run at the wrong time.
 """
 
 

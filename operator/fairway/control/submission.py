@@ -11,7 +11,7 @@ from fairway.api.codes import Refusal, RefusalCode, refuse
 from fairway.api.defaults import MAX_PAYLOAD_BYTES
 from fairway.api.durations import parse_duration
 from fairway.api.job import JobSpec
-from fairway.api.model import PENDING
+from fairway.api.model import NOT_YET, PENDING, REFUSED
 from fairway.api.quantities import parse_quantity
 from fairway.policy.retry import RetryRules
 from fairway.queue import Submission
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from fairway.control.jobs import JobRecord
     from fairway.policy.effective import EffectivePool
     from fairway.policy.routing import Charge
-
-_NOT_TO_BE_IGNORED = frozenset({"execute_at", "not_after", "deadline", "max_wait", "schedule", "requires"})
-"""A job that sets one of these must not run as if it had not: it would run too early, too late, elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +36,17 @@ def ignored_fields(spec: JobSpec) -> list[str]:
     return [
         field.alias or attribute
         for attribute, field in JobSpec.model_fields.items()
-        if _pending(attribute) and getattr(spec, attribute) is not None
+        if _pending(attribute) == NOT_YET and getattr(spec, attribute) is not None
     ]
 
 
 def check(spec: JobSpec) -> Refusal | None:
     """Return why a job cannot be taken at all, whatever pools and tenants there are."""
     refused = [
-        f"spec.{JobSpec.model_fields[attribute].alias or attribute}"
-        for attribute in sorted(_NOT_TO_BE_IGNORED)
-        if _pending(attribute) and getattr(spec, attribute) is not None
+        f"spec.{field.alias or attribute}"
+        for attribute, field in sorted(JobSpec.model_fields.items())
+        # Run as if it had not been set, such a job would run at the wrong time.
+        if _pending(attribute) == REFUSED and getattr(spec, attribute) is not None
     ]
     if refused:
         return refuse(RefusalCode.NOT_YET_SUPPORTED, fields=refused)
@@ -95,9 +93,9 @@ def build_submission(
     )
 
 
-def _pending(attribute: str) -> bool:
+def _pending(attribute: str) -> str | None:
     extra = JobSpec.model_fields[attribute].json_schema_extra
-    return isinstance(extra, dict) and bool(extra.get(PENDING))
+    return str(extra[PENDING]) if isinstance(extra, dict) and PENDING in extra else None
 
 
 def _resources(resources: Resources | None) -> BodyResources | None:

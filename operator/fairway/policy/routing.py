@@ -49,9 +49,9 @@ def route(spec: JobSpec, pools: Collection[PoolOffer]) -> str | Refusal:
     pool whose capabilities cover it. Of several the one with the fewest surplus capabilities, then the first
     by name.
     """
-    if spec.pool is not None:
-        return _declared(spec.pool, pools)
     required = frozenset(spec.requires or ())
+    if spec.pool is not None:
+        return _declared(spec.pool, required, pools)
     registering = [pool for pool in pools if spec.effective_type in pool.types]
     able = [pool for pool in registering or pools if required <= pool.capabilities]
     if not registering and not required:
@@ -73,10 +73,17 @@ def charge(spec: JobSpec, namespace: str, tenants: Collection[TenantOffer]) -> C
     return Charge(tenant.name, spec.account)
 
 
-def _declared(name: str, pools: Collection[PoolOffer]) -> str | Refusal:
-    if any(pool.name == name for pool in pools):
-        return name
-    return refuse(RefusalCode.UNKNOWN_POOL, pool=name, known=_names(pools))
+def _declared(name: str, required: frozenset[str], pools: Collection[PoolOffer]) -> str | Refusal:
+    found = next((pool for pool in pools if pool.name == name), None)
+    if found is None:
+        return refuse(RefusalCode.UNKNOWN_POOL, pool=name, known=_names(pools))
+    if missing := sorted(required - found.capabilities):
+        return Refusal(
+            RefusalCode.NO_MATCHING_POOL,
+            f"The JobPool {name} lacks {', '.join(missing)}, which spec.requires asks for: add it to the "
+            "pool's spec.capabilities, name another pool, or leave spec.pool out to have one chosen.",
+        )
+    return name
 
 
 def _payer(named: str | None, namespace: str, tenants: Collection[TenantOffer]) -> TenantOffer | Refusal:

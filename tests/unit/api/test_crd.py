@@ -28,7 +28,9 @@ FREE_FORM = {
 ACTING_POOL = {
     *(
         "class",
+        "algorithm",
         "suspend",
+        "capabilities",
         "liveness.lease",
         "scaling.minReplicas",
         "cancelGracePeriod",
@@ -41,7 +43,7 @@ ACTING_POOL = {
     *(f"workers.{name}" for name in ("concurrency", "namespace", "template")),
 }
 ACTING_TENANT = {"tier", "weight", "suspend", "namespaces", "limits.inFlight", "accounts.from"}
-ACTING_JOB = {"type", "command", "payload", "pool", "tenant", "account", "timeout", "cancel"}
+ACTING_JOB = {"type", "command", "payload", "pool", "tenant", "account", "timeout", "cancel", "requires"}
 
 
 def _root(kind: type[JobPool | Tenant | Job]) -> dict[str, Any]:

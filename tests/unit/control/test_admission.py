@@ -250,8 +250,7 @@ async def test_jobs_of_a_deleted_pool_are_cancelled_with_a_reason(desk: Desk) ->
     ("field", "value"),
     [
         ("executeAt", "2030-01-01T09:00:00Z"),
-        ("deadline", "6h"),
-        ("maxWait", "0s"),
+        ("notAfter", "2030-01-01T09:00:00Z"),
         ("schedule", {"cron": "* * * * *"}),
     ],
 )

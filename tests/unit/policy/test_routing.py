@@ -46,6 +46,13 @@ def test_capabilities_decide_for_an_unregistered_type_and_the_fewest_surplus_one
     assert route(JobSpec(type="new", requires=["gpu", "a100"]), POOLS) == "big-gpu"
 
 
+def test_a_declared_pool_without_what_the_job_requires_is_a_clear_answer() -> None:
+    answer = route(JobSpec(type="new", pool="gpu", requires=["gpu", "tpu"]), POOLS)
+    assert code(answer) is RefusalCode.NO_MATCHING_POOL
+    assert "tpu" in str(answer)
+    assert route(JobSpec(type="new", pool="gpu", requires=["gpu"]), POOLS) == "gpu"
+
+
 def test_no_pool_with_what_a_job_requires_is_a_clear_answer() -> None:
     assert code(route(JobSpec(type="new", requires=["tpu"]), POOLS)) is RefusalCode.NO_MATCHING_POOL
     assert code(route(JobSpec(type="greet", requires=["gpu"]), POOLS)) is RefusalCode.NO_MATCHING_POOL
