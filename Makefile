@@ -57,3 +57,10 @@ format: setup ## formats the code and mends what can be mended by itself
 
 lock: setup ## resolves the dependencies anew into requirements/
 	@$(PYTHON_BIN) hack/lock.py
+
+.PHONY: bench bench-queue bench-kubernetes bench-scaling bench-drain bench-gateway
+bench: setup ## the benchmarks; writes .bench/*.json
+	@$(PYTHON_BIN) -m hack.bench
+
+bench-queue bench-kubernetes bench-scaling bench-drain bench-gateway: bench-%: setup
+	@$(PYTHON_BIN) -m hack.bench $*
