@@ -3,8 +3,18 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 venv=.venv
-wanted=$(cat requirements/dev.txt pyproject.toml hack/setup-venv.sh | sha256sum | cut -d' ' -f1)
-[ -f "$venv/.complete" ] && [ "$(cat "$venv/.complete")" = "$wanted" ] && exit 0
+packages=$(cat requirements/dev.txt hack/setup-venv.sh | sha256sum | cut -d' ' -f1)
+project=$(sha256sum < pyproject.toml | cut -d' ' -f1)
+is_stamped() { [ "$(cat "$venv/$1" 2>/dev/null)" = "$2" ]; }
+pip() { if [ -x "$venv/bin/pip" ]; then "$venv/bin/python" -m pip "$@"; else "$python" -m pip --python "$venv/bin/python" "$@"; fi; }
+install_project() {
+  pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+  echo "$project" > "$venv/.project"
+}
+if is_stamped .packages "$packages"; then
+  is_stamped .project "$project" || { python=python3; install_project; }
+  exit 0
+fi
 
 fail() { echo "setup: $*" >&2; exit 1; }
 is_new_enough() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
@@ -35,8 +45,7 @@ if ! "$python" -m venv "$venv" 2>/dev/null; then
     fail "$python cannot make virtual environments: install python3-venv (Debian, Ubuntu: apt-get install python3-venv)"
   fi
 fi
-pip() { if [ -x "$venv/bin/pip" ]; then "$venv/bin/python" -m pip "$@"; else "$python" -m pip --python "$venv/bin/python" "$@"; fi; }
 pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
-pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-echo "$wanted" > "$venv/.complete"
+install_project
+echo "$packages" > "$venv/.packages"
 echo "setup: done in $((SECONDS - started)) s"

@@ -137,7 +137,7 @@ class JobPool(ApiModel):
         namespaced=False,
         columns=(
             Column("Ready", ".status.conditions[?(@.type=='Ready')].status"),
-            Column("Class", ".spec.class"),
+            Column("Class", ".status.effective.class"),
             Column("Queued", ".status.queued", type="integer"),
             Column("Running", ".status.running", type="integer"),
             Column("Workers", ".status.readyReplicas", type="integer"),

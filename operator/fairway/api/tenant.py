@@ -300,7 +300,7 @@ class Tenant(ApiModel):
         namespaced=False,
         columns=(
             Column("Ready", ".status.conditions[?(@.type=='Ready')].status"),
-            Column("Tier", ".spec.tier"),
+            Column("Tier", ".status.effective.tier"),
             Column("Weight", ".status.effective.weight", type="integer"),
             Column("Queued", ".status.queued", type="integer"),
             Column("Running", ".status.running", type="integer"),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairway.api.ids import pool_of
 from fairway.api.job import MAX_ATTEMPTS_SHOWN
 from fairway.api.phases import ConditionType, FailureClass, JobPhase
+from fairway.control.results import shown_result
 from fairway.kube.objects import (
     Condition,
     find_condition,
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from fairway.api.codes import Refusal
     from fairway.queue import AttemptRecord, JobState
 
-MAX_RESULT_BYTES = 8 * 1024
 _MAX_ERROR = 2048
 
 _BURIED = {
@@ -249,10 +248,4 @@ def _result(state: JobState) -> tuple[Any, str]:
     """Return the result as JSON, or a sentence on why it is not shown."""
     if state.phase is not JobPhase.SUCCEEDED or state.result is None:
         return None, ""
-    if len(state.result) > MAX_RESULT_BYTES:
-        size, most = -(-len(state.result) // 1024), MAX_RESULT_BYTES // 1024
-        return None, f"Its result of {size} KiB is too long to be shown here (at most {most} KiB)."
-    try:
-        return json.loads(state.result), ""
-    except ValueError:
-        return None, "Its result is no JSON and cannot be shown here."
+    return shown_result(state.result)
