@@ -113,6 +113,17 @@ class Team:
         what = f"Job {self.name}/{name} to be {' or '.join(phases)}"
         return eventually(look, what=what, timeout=timeout) or {}
 
+    def reaches_by_path(self, name: str, phase: str) -> str:
+        """Waits for a phase of a Job that Python's own decoder could not read, and returns its message."""
+        path = "jsonpath={.status.phase} {.status.message}"
+
+        def look() -> str | None:
+            said = self.objects.cluster.kubectl("get", "fjob", name, "-n", self.name, "-o", path).stdout
+            assert said.startswith(phase), said
+            return said
+
+        return eventually(look, what=f"Job {self.name}/{name} to be {phase}") or ""
+
     def delete(self, name: str) -> None:
         """Deletes a Job."""
         self.objects.delete("fjob", name, self.name)

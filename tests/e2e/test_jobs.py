@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from hack.release import NAMESPACE
-from tests.objects import Objects, Team, condition
+from tests.objects import API_VERSION, Objects, Team, condition
 from tests.waiting import eventually
 
 
@@ -62,6 +64,34 @@ def test_a_job_over_its_timeout_is_ended(team: Team) -> None:
     team.run("slow", "sleep 600", timeout="1s")
     status = team.reaches("slow", "DeadLettered")
     assert {attempt["class"] for attempt in status["attempts"]} == {"TIMEOUT"}
+
+
+@pytest.mark.parametrize("levels", [200, 900, 9_000])
+def test_a_payload_nested_without_end_is_refused_and_harms_nobody_else(
+    objects: Objects, team: Team, levels: int
+) -> None:
+    payload = '{"a":' * levels + "1" + "}" * levels
+    # Python's own encoder would not nest so deep: the payload is put into its place as text.
+    metadata = {"name": "deep", "namespace": team.name}
+    spec = {"pool": team.pool, "type": "echo", "payload": "HERE"}
+    job = json.dumps({"apiVersion": API_VERSION, "kind": "Job", "metadata": metadata, "spec": spec})
+    job = job.replace('"HERE"', payload)
+    objects.cluster.kubectl("create", "-f", "-", input=job)
+    team.run("harmless", "true")
+
+    team.reaches("harmless", "Succeeded")
+    status = team.reaches_by_path("deep", "Failed")
+    assert "nested" in status
+    (pod,) = objects.find("pods", "-n", NAMESPACE, "-l", "app.kubernetes.io/component=operator")
+    assert pod["status"]["containerStatuses"][0]["restartCount"] == 0
+
+
+@pytest.mark.parametrize("result", ["[1e999]", "[" * 900 + "]" * 900])
+def test_a_result_that_cannot_be_stored_is_told_in_words(team: Team, result: str) -> None:
+    team.run("odd", f"printf %s '{result}' > $FAIRWAY_RESULT_FILE")
+    status = team.reaches("odd", "Succeeded", "DeadLettered")
+    assert "result" not in status
+    assert "result" in status["message"]
 
 
 def test_an_unknown_pool_is_said_and_then_refused_for_good(team: Team) -> None:

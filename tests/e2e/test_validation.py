@@ -14,6 +14,7 @@ from tests.objects import API_VERSION, Objects, Team, pool_manifest, tenant_mani
     [
         ({"payload": {}}, ["type", "command"]),
         ({"type": "echo", "timeout": "five minutes"}, ["spec.timeout", "five minutes"]),
+        ({"type": "echo", "timeout": "0s"}, ["spec.timeout", "longer than 0s"]),
         ({"type": "echo", "priority": "urgent"}, ["spec.priority"]),
         ({"command": []}, ["spec.command"]),
         ({"type": "echo", "pol": "typo"}, ["spec.pol", "unknown field"]),
@@ -76,6 +77,20 @@ def test_a_pool_whose_template_cannot_run_says_why(objects: Objects, suffix: str
             "get", "jobpool", name, "-o", "jsonpath={.status.conditions}"
         ).stdout
         assert "must be less than or equal to memory limit" in message
+    finally:
+        objects.delete("jobpool", name)
+
+
+def test_a_pool_whose_template_is_no_template_says_where(objects: Objects, suffix: str) -> None:
+    name = f"no-template-{suffix}"
+    objects.apply(pool_manifest(name, workers={"template": {"spec": {"containers": "hello"}}}))
+    try:
+        wait = ["wait", "--for=condition=Ready=False", f"jobpool/{name}", "--timeout=60s"]
+        objects.cluster.kubectl(*wait, timeout=70)
+        message = objects.cluster.kubectl(
+            "get", "jobpool", name, "-o", "jsonpath={.status.conditions}"
+        ).stdout
+        assert "spec.containers has to be a list" in message
     finally:
         objects.delete("jobpool", name)
 

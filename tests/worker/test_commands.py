@@ -58,6 +58,8 @@ async def test_a_failing_command_is_retried_then_dead_lettered_with_its_last_wor
         ("exit 65", [FailureClass.PERMANENT]),
         ("exit 75", [FailureClass.APP, FailureClass.APP]),
         ("kill -KILL $$", [FailureClass.RESOURCE, FailureClass.RESOURCE]),
+        ("sh -c 'kill -KILL $$'; exit $?", [FailureClass.RESOURCE, FailureClass.RESOURCE]),
+        ("echo '[1e999]' > $FAIRWAY_RESULT_FILE", [FailureClass.PERMANENT]),
         ("kill -SEGV $$", [FailureClass.APP, FailureClass.APP]),
     ],
 )

@@ -34,3 +34,10 @@ def test_last_words_are_the_last_lines() -> None:
         output.take(f"line {number}\n\n".encode())
     words = output.last_words().split("\n")
     assert (words[0], words[-1], len(words)) == ("line 980", "line 999", 20)
+
+
+def test_last_words_hold_nothing_that_would_steer_a_terminal() -> None:
+    output = Output(lambda _: None)
+    output.take(b"\x1b[31mred\x1b[0m \x07bell\x00 tab\tkept\x9b\n")
+    assert "\x1b" not in output.last_words()
+    assert output.last_words().startswith("red bell tab\tkept")

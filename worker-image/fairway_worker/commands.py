@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 EXIT_PERMANENT: Final = 65  # EX_DATAERR
 EXIT_RETRY: Final = 75  # EX_TEMPFAIL
+_SHELL_SAYS_KILLED: Final = 128 + signal.SIGKILL  # the program that a shell ran was killed
 ATTEMPT_VARIABLE: Final = "FAIRWAY_ATTEMPT"
 TYPE_VARIABLE: Final = "FAIRWAY_JOB_TYPE"
 TENANT_VARIABLE: Final = "FAIRWAY_JOB_TENANT"
@@ -175,7 +176,8 @@ class CommandExecution:
         if not data.strip():
             return None
         try:
-            json.loads(data, parse_constant=_refuse_constant)
+            # Encoded again because 1e999 is read as infinity, which no JSON can say.
+            json.dumps(json.loads(data, parse_constant=_refuse_constant), allow_nan=False)
         except (ValueError, RecursionError) as error:
             # The content is not repeated: it may be anything.
             raise Permanent(f"the result file is not valid JSON: {error}") from None
@@ -186,7 +188,7 @@ class CommandExecution:
             return Permanent(self._sentence(f"the command refused its data (exit code {code})"))
         if code == EXIT_RETRY:
             return Retry(self._sentence(f"the command asked for a retry (exit code {code})"))
-        if code == -signal.SIGKILL and not self._killed:
+        if code in (-signal.SIGKILL, _SHELL_SAYS_KILLED) and not self._killed:
             killed = "the command was killed by SIGKILL from outside: most likely it ran out of memory"
             return JobFailure(FailureClass.RESOURCE, self._sentence(killed))
         how = f"exit code {code}" if code > 0 else f"signal {_signal_name(-code)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ _MAX_LINE_BYTES: Final = 16 * 1024
 _CHUNK_BYTES: Final = 64 * 1024
 _LAST_LINES: Final = 20
 _LAST_WORDS_LENGTH: Final = 3000
+# Escape sequences and control characters: they would reach the terminal of whoever reads the status.
+_CONTROL: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 class Output:
@@ -48,7 +51,7 @@ class Output:
 
     def last_words(self) -> str:
         """Return the last lines, for an error message."""
-        lines = self._kept.decode("utf-8", "replace").replace("\0", "").splitlines()
+        lines = _CONTROL.sub("", self._kept.decode("utf-8", "replace")).splitlines()
         said = [line.rstrip() for line in lines if line.strip()]
         return "\n".join(said[-_LAST_LINES:])[-_LAST_WORDS_LENGTH:]
 

@@ -169,6 +169,7 @@ SCHEDULE: Final[dict[str, Any]] = {
     "failedHistory": 3,
 }
 
+MAX_PAYLOAD_DEPTH: Final = 100  # levels of objects and lists; the queue's and the handlers' JSON must bear it
 MAX_PAYLOAD_BYTES: Final = 256 * 1024
 
 

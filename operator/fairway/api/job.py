@@ -34,6 +34,7 @@ IMMUTABLE = (
     "delete it and create another, or use a new name"
 )
 CANCEL_STAYS = "a cancelled Job stays cancelled: create another instead of setting cancel back to false"
+TIMEOUT_ADVICE = "no attempt ends in no time: write a timeout longer than 0s, or leave it out"
 _CHANGEABLE = frozenset({"cancel", "ttlAfterFinished"})
 
 MAX_COMMAND_WORDS = 1024
@@ -236,6 +237,7 @@ def _spec_rules() -> tuple[Rule, ...]:
     return (
         Rule("has(self.type) || has(self.command)", NEEDS_WORK),
         Rule(" && ".join(same), IMMUTABLE),
+        Rule("!has(self.timeout) || self.timeout.matches('[1-9]')", TIMEOUT_ADVICE, at=".timeout"),
         Rule(f"!({cancelled.format('oldSelf')}) || ({cancelled.format('self')})", CANCEL_STAYS, at=".cancel"),
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import resource
 import sys
 
 import kopf
@@ -24,6 +25,10 @@ logger = logging.getLogger("fairway.control.main")
 
 FAILED = 1
 WRONG_SETTINGS = 2
+# The API server takes objects that are nested up to 10,000 levels deep. Below that, decoding one of them must
+# not end the operator for everybody: such a Job is to be refused like any other that is wrong.
+_RECURSION_LIMIT = 60_000
+_STACK_BYTES = 96 * 1024 * 1024
 
 
 def main() -> None:
@@ -34,7 +39,21 @@ def main() -> None:
         sys.stderr.write(f"fairway-operator: {error}\n")
         sys.exit(WRONG_SETTINGS)
     set_up_logging(settings.process.log_level)
+    _allow_deep_objects()
     sys.exit(asyncio.run(_run(settings)))
+
+
+def _allow_deep_objects() -> None:
+    """Let the decoders recurse as deep as the API server's do; the main thread's stack grows as needed."""
+    _, most = resource.getrlimit(resource.RLIMIT_STACK)
+    stack = _STACK_BYTES if most == resource.RLIM_INFINITY else min(_STACK_BYTES, most)
+    resource.setrlimit(resource.RLIMIT_STACK, (stack, most))
+    if stack == _STACK_BYTES:
+        sys.setrecursionlimit(_RECURSION_LIMIT)
+    else:
+        logger.warning(
+            "the stack cannot grow to %d bytes: deeply nested objects may end the operator", _STACK_BYTES
+        )
 
 
 async def _run(settings: Settings) -> int:

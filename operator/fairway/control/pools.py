@@ -22,6 +22,7 @@ from fairway.kube.deployments import (
 )
 from fairway.kube.errors import KubeError
 from fairway.kube.objects import Trouble, deployment_trouble
+from fairway.kube.templates import template_problem
 from fairway.queue import Algorithm, PoolConfig, QueueError, TenantConfig
 
 if TYPE_CHECKING:
@@ -142,6 +143,8 @@ class Pools:
                 f"The ConfigMap {workers.anchor}, which owns the workers, is not in namespace {namespace}: "
                 "it comes with the Helm chart; upgrade the release to get it back.",
             )
+        if problem := template_problem(pool.template or {}):
+            return Trouble("TemplateRejected", f"spec.workers.template is no pod template: {problem}.")
         plan = WorkerPlan(
             name, namespace, desired, pool.concurrency, pool.drain_grace_ms, pool.template or {}
         )

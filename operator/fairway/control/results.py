@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, NoReturn
 
+from fairway.control.nesting import levels
+
 MAX_BYTES = 8 * 1024
 MAX_DEPTH = 32
 """Nested deeper than this nobody reads it, and serializers that recurse give up at some hundreds."""
@@ -18,7 +20,8 @@ def shown_result(raw: bytes) -> tuple[Any, str]:
         return None, f"Its result of {size} KiB is too long to be shown here (at most {most} KiB)."
     try:
         value = json.loads(raw, parse_constant=_no_json)
-        json.dumps(value, ensure_ascii=False).encode()  # a lone surrogate is text in JSON, but not in UTF-8
+        # Encoded once more for what decodes well and cannot be sent: 1e999, a lone surrogate.
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except RecursionError:
         return None, f"Its result is nested too deeply to be shown here (at most {MAX_DEPTH} levels)."
     except ValueError:
@@ -27,20 +30,12 @@ def shown_result(raw: bytes) -> tuple[Any, str]:
 
 
 def _checked(value: Any) -> tuple[Any, str]:
-    level, depth = [value], 0
-    while level:
+    for depth, level in enumerate(levels(value)):
         if depth > MAX_DEPTH:
             return None, f"Its result is nested too deeply to be shown here (at most {MAX_DEPTH} levels)."
         if any(isinstance(each, int) and not -_INT64 <= each < _INT64 for each in level):
             return None, "Its result has a number that the API server cannot keep: write it as text."
-        level, depth = [below for each in level for below in _children(each)], depth + 1
     return value, ""
-
-
-def _children(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list) else []
 
 
 def _no_json(name: str) -> NoReturn:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from fairway.api.body import BodyResources, JobBody
 from fairway.api.codes import Refusal, RefusalCode, refuse
-from fairway.api.defaults import MAX_PAYLOAD_BYTES
+from fairway.api.defaults import MAX_PAYLOAD_BYTES, MAX_PAYLOAD_DEPTH
 from fairway.api.durations import parse_duration
 from fairway.api.job import JobSpec
 from fairway.api.model import NOT_YET, PENDING, REFUSED
 from fairway.api.quantities import parse_quantity
+from fairway.control.nesting import nested_deeper
 from fairway.policy.retry import RetryRules
 from fairway.queue import Submission
 
@@ -50,6 +51,9 @@ def check(spec: JobSpec) -> Refusal | None:
     ]
     if refused:
         return refuse(RefusalCode.NOT_YET_SUPPORTED, fields=refused)
+    if nested_deeper(spec.payload, MAX_PAYLOAD_DEPTH):
+        reason = f"it is nested more than {MAX_PAYLOAD_DEPTH} levels deep."
+        return refuse(RefusalCode.INVALID_PAYLOAD, reason=reason)
     size = len(json.dumps(spec.payload or {}, separators=(",", ":"), ensure_ascii=False).encode())
     if size > MAX_PAYLOAD_BYTES:
         most = MAX_PAYLOAD_BYTES // 1024
