@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.objects import API_VERSION, Objects, Team, pool_manifest, tenant_manifest
+from tests.objects import API_VERSION, Objects, Team, condition, pool_manifest, tenant_manifest
+from tests.waiting import eventually
+
+TOO_LITTLE = {"requests": {"memory": "2Gi"}, "limits": {"memory": "1Gi"}}
 
 
 @pytest.mark.parametrize(
@@ -66,46 +69,32 @@ def test_a_jobs_spec_cannot_change(objects: Objects, team: Team) -> None:
     assert team.reaches("fixed", "Succeeded")["phase"] == "Succeeded"
 
 
-def test_a_pool_whose_template_cannot_run_says_why(objects: Objects, suffix: str) -> None:
-    name = f"bad-template-{suffix}"
-    container = {"name": "worker", "resources": {"requests": {"memory": "2Gi"}, "limits": {"memory": "1Gi"}}}
-    objects.apply(pool_manifest(name, workers={"template": {"spec": {"containers": [container]}}}))
+@pytest.mark.parametrize(
+    ("workers", "words"),
+    [
+        (
+            {"template": {"spec": {"containers": [{"name": "worker", "resources": TOO_LITTLE}]}}},
+            "must be less than or equal to memory limit",
+        ),
+        ({"template": {"spec": {"containers": "hello"}}}, "spec.containers has to be a list"),
+        ({"namespace": "kube-system"}, "fairway-system"),
+    ],
+)
+def test_a_pool_whose_workers_cannot_run_says_why(
+    objects: Objects, suffix: str, workers: dict[str, Any], words: str
+) -> None:
+    name = f"wrong-{suffix}"
+    objects.apply(pool_manifest(name, workers=workers))
+
+    def told() -> bool:
+        ready = condition(objects.get("jobpool", name), "Ready")
+        assert ready.get("status") == "False", ready
+        assert words in ready["message"], ready
+        return True
+
     try:
-        wait = ["wait", "--for=condition=Ready=False", f"jobpool/{name}", "--timeout=60s"]
-        objects.cluster.kubectl(*wait, timeout=70)
-        message = objects.cluster.kubectl(
-            "get", "jobpool", name, "-o", "jsonpath={.status.conditions}"
-        ).stdout
-        assert "must be less than or equal to memory limit" in message
-    finally:
-        objects.delete("jobpool", name)
-
-
-def test_a_pool_whose_template_is_no_template_says_where(objects: Objects, suffix: str) -> None:
-    name = f"no-template-{suffix}"
-    objects.apply(pool_manifest(name, workers={"template": {"spec": {"containers": "hello"}}}))
-    try:
-        wait = ["wait", "--for=condition=Ready=False", f"jobpool/{name}", "--timeout=60s"]
-        objects.cluster.kubectl(*wait, timeout=70)
-        message = objects.cluster.kubectl(
-            "get", "jobpool", name, "-o", "jsonpath={.status.conditions}"
-        ).stdout
-        assert "spec.containers has to be a list" in message
-    finally:
-        objects.delete("jobpool", name)
-
-
-def test_a_pool_outside_the_allowed_namespaces_is_told_which_are(objects: Objects, suffix: str) -> None:
-    name = f"elsewhere-{suffix}"
-    objects.apply(pool_manifest(name, workers={"namespace": "kube-system"}))
-    try:
-        wait = ["wait", "--for=condition=Ready=False", f"jobpool/{name}", "--timeout=60s"]
-        objects.cluster.kubectl(*wait, timeout=70)
-        message = objects.cluster.kubectl(
-            "get", "jobpool", name, "-o", "jsonpath={.status.conditions}"
-        ).stdout
-        assert "fairway-system" in message
-        assert objects.find("deployments", "-n", "kube-system", "-l", f"fairway.dev/pool={name}") == []
+        eventually(told, what=f"JobPool {name} to say {words}")
+        assert objects.find("deployments", "-A", "-l", f"fairway.dev/pool={name}") == []
     finally:
         objects.delete("jobpool", name)
 

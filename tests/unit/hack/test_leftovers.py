@@ -19,8 +19,8 @@ def proc(tmp_path: Path) -> Path:
     (tmp_path / "self").mkdir()
     (tmp_path / "self/mountinfo").write_text(
         "29 1 254:0 / / rw - ext4 /dev/vda rw\n"
-        "31 29 254:0 /work/.cluster/nodes/a /var/lib/kubelet rw - ext4 /dev/vda rw\n"
-        "32 29 0:40 / /work/.cluster-of-another rw - tmpfs tmpfs rw\n"
+        "31 29 254:0 /home/me/.cluster/nodes/a /var/lib/kubelet rw - ext4 /dev/vda rw\n"
+        "32 29 0:40 / /home/me/.cluster-of-another rw - tmpfs tmpfs rw\n"
     )
     return tmp_path
 
@@ -44,7 +44,7 @@ def test_strangers_are_left_out(proc: Path) -> None:
 
 
 def test_mounts_from_a_clusters_directory_are_found(proc: Path) -> None:
-    assert leftovers.mounts(Path("/work/.cluster"), proc) == ["mount /var/lib/kubelet"]
+    assert leftovers.mounts(Path("/home/me/.cluster"), proc) == ["mount /var/lib/kubelet"]
 
 
 def test_firewall_tables_count_when_they_are_new_and_of_our_kind() -> None:
