@@ -7,7 +7,7 @@ CHECKED := operator worker-image hack tests
 .PHONY: help setup demo test test-fast test-e2e test-faults cluster-up cluster-down images verify generate lock format soak
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 16
 
 setup: ## .venv with the locked packages
 	@hack/setup-venv.sh
