@@ -6,9 +6,9 @@ import secrets
 from typing import TYPE_CHECKING
 
 import pytest
-from hack.cluster.fixture import cluster
 
 from hack import release
+from hack.cluster.fixture import cluster
 from tests.objects import Objects, Team, pool_manifest, tenant_manifest
 
 if TYPE_CHECKING:
