@@ -263,6 +263,17 @@ async def test_what_does_not_act_yet_and_must_not_be_ignored_is_refused(
     assert desk.queue.submissions == []
 
 
+@pytest.mark.parametrize(("levels", "phase"), [(100, "Queued"), (101, "Failed")])
+async def test_a_payload_nested_too_deeply_is_refused(desk: Desk, levels: int, phase: str) -> None:
+    payload: Any = 1
+    for _ in range(levels):
+        payload = {"a": payload}
+    desk.apply("one", {"pool": "demo", "type": "echo", "payload": payload})
+    status = await desk.told("one", phase=phase)
+    assert ("nested" in status["message"]) == (phase == "Failed")
+    assert len(desk.queue.submissions) == (phase == "Queued")
+
+
 async def test_what_can_be_ignored_is_told_on_the_condition(desk: Desk) -> None:
     desk.apply("one", {"pool": "demo", "command": ["true"], "priority": "high", "affinity": "llama"})
     status = await desk.told("one", phase="Queued")

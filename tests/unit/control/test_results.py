@@ -23,6 +23,7 @@ def test_plain_json_is_shown(raw: bytes) -> None:
         (b"[" * (MAX_DEPTH + 2) + b"]" * (MAX_DEPTH + 2), "nested"),
         (b'{"a": NaN}', "no JSON"),
         (b"-Infinity", "no JSON"),
+        (b"[1e999]", "no JSON"),
         (b'"\\ud800"', "no JSON"),
         (b"\xff", "no JSON"),
         (b'{"a": [9223372036854775808]}', "number"),
